@@ -26,10 +26,7 @@ function openCredentials({ service, sandbox }: Config, log: Logger): Credentials
   return withSettingFileError('SERVICE_CREDENTIALS_FILE', () => new Credentials(options));
 }
 
-/**
- * Creates the APIs for payments and payouts, which share one client of the payment service. Throws a ConfigError if the
- * credentials are invalid.
- */
+/** Creates the payment and payout APIs, which share one client. Throws a ConfigError if the credentials are invalid. */
 export function createPaymentServiceClient({ config, clock, log, metrics, tracing }: SharedDependencies) {
   const { baseUrl, timeoutMs, notFoundStatus, notFoundFields } = config.service;
   const credentials = openCredentials(config, log);

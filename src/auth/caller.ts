@@ -98,9 +98,7 @@ export const creatorRestriction = (
 export const mayUseChannel = ({ channels }: Caller, channel: string): boolean =>
   channels === '*' || channels.has(channel.toLowerCase());
 
-/**
- * Throws an AccessError unless the caller may use the channel. The message does not tell whether the channel exists.
- */
+/** Throws an AccessError unless the caller may use the channel. The message hides whether the channel exists. */
 export function requireChannel(caller: Caller, channel: string): void {
   if (mayUseChannel(caller, channel)) return;
   throw new AccessError('NO_CHANNEL', 'This caller may not act on this channel.');

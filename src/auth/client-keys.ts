@@ -65,9 +65,7 @@ function parseEntry(entry: unknown, index: number): ClientKey {
   return { keyDigest, caller, label: label ?? keyDigest.toString('hex', 0, 4), createdAt: createdAt ?? null };
 }
 
-/**
- * The client keys (API keys) of internal services. CLIENT_KEYS_FILE contains the SHA-256 of each key, but not the key.
- */
+/** The client keys (API keys) of internal services. CLIENT_KEYS_FILE contains the SHA-256 of each key, not the key. */
 export class ClientKeyStore {
   readonly allClientKeys: readonly ClientKey[];
   /** Cached results of isStillListed(), which runs every second for each subscription. */
@@ -86,10 +84,7 @@ export class ClientKeyStore {
       throw new Error('two entries have the same id and label: give each key of a client its own label');
   }
 
-  /**
-   * Returns the entry of a key, even if the key has expired; undefined if the file has no such key. Compares digests in
-   * constant time.
-   */
+  /** Returns a key's entry, even if expired; undefined if the file has none. Compares digests in constant time. */
   find(key: string): ClientKey | undefined {
     const searchedDigest = sha256(key);
     return this.allClientKeys.filter(({ keyDigest }) => timingSafeEqual(keyDigest, searchedDigest))[0];

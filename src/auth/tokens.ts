@@ -6,10 +6,7 @@ import { IssuerKeys, type IssuerKeysOptions } from './token-keys';
 export interface JwtVerifierOptions extends IssuerKeysOptions {
   issuer: string;
   audience: string;
-  /**
-   * Maximum lifetime of a token in seconds: the time from `iat` to `exp`. If a token has no `iat`, the time from its
-   * verification to `exp`.
-   */
+  /** Maximum lifetime of a token in seconds: from `iat`, or from its verification if it has no `iat`, to `exp`. */
   maxLifetimeSeconds: number;
 }
 
@@ -95,9 +92,7 @@ export class JwtVerifier {
   }
 }
 
-/**
- * Whether a `typ` header is absent or accepted. Guards against JWTs that were issued for another purpose than access.
- */
+/** Whether a `typ` header is absent or accepted. Guards against JWTs issued for another purpose than access. */
 const isAcceptedTokenType = (typ: unknown): boolean =>
   typ === undefined || (typeof typ === 'string' && ACCEPTED_TOKEN_TYPE_PATTERN.test(typ));
 
@@ -119,8 +114,7 @@ function callerOf({ sub, scope, channels, exp }: JWTPayload, issuer: string, key
   if (typeof sub !== 'string' || !/^[\x21-\x7e]{1,255}$/.test(sub)) throw invalidTokenError();
   return {
     kind: 'frontend',
-    // Subjects are unique only within their issuer (RFC 7519, 4.1.2). A subject has no spaces, so the id is
-    // unambiguous.
+    // A subject is unique only within its issuer (RFC 7519, 4.1.2), and has no spaces, so the id is unambiguous.
     id: `frontend:${issuer} ${sub}`,
     scopes: new Set(typeof scope === 'string' ? scope.split(' ').filter(isScope) : []),
     channels: parseChannels(channels) ?? new Set(),

@@ -2,10 +2,7 @@ import { Argument, InvalidArgumentError, Option, type Command } from 'commander'
 import type { CommandContext } from './context';
 import { parseDuration, parseUuid } from './options';
 
-/**
- * Runs a command with the arguments and options from Commander. Resolves with the exit code; undefined means
- * EXIT_CODE.done.
- */
+/** Runs a command with Commander's arguments and options. Resolves to the exit code; undefined means EXIT_CODE.done. */
 type CommandFunction = (context: CommandContext, ...args: never[]) => Promise<number> | Promise<void>;
 
 /** Returns a Commander action that loads a module with `loadModule` and calls its function `functionName`. */

@@ -13,10 +13,7 @@ export type { Environment } from './env-reader';
 /** All settings of the gateway, validated; docs/configuration.md describes them. */
 export type Config = ReturnType<typeof readConfig>;
 
-/**
- * Default credentials of the sandbox. They are not secret, because the sandbox moves no money and listens on loopback
- * only.
- */
+/** Default credentials of the sandbox. They are not secret: the sandbox moves no money and listens on loopback only. */
 export const SANDBOX_CREDENTIALS = {
   apiKey: new Secret('sandbox-api-key'),
   secretKey: new Secret('sandbox-secret-key'),

@@ -85,10 +85,7 @@ export class PaymentOperations {
     return toPaymentSuccess(result.transaction, result.replayed);
   }
 
-  /**
-   * Confirms a payment. If the caller may not confirm the payment, the error does not reveal whether the payment
-   * exists.
-   */
+  /** Confirms a payment. If the caller may not confirm it, the error does not reveal whether the payment exists. */
   async confirm(input: ConfirmPaymentInput, rights: ConfirmRights): Promise<ConfirmPaymentResult> {
     const { definition, fields } = selectedConfirmation(input.confirmation);
     const errors = validateInput(input);

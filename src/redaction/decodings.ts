@@ -87,10 +87,7 @@ function digitValue(digitCharacter: string): number {
   return (digitCodePoint - firstDigitCodePoint) % 10;
 }
 
-/**
- * Maximum length of the NFKC form that replaces a character. If the form is longer, it is a whole word, and the
- * character stays.
- */
+/** Maximum length of the NFKC form that replaces a character. A longer form is a whole word; the character stays. */
 const MAX_NFKC_EXPANSION = 4;
 
 function computeNormalizedCharacter(character: string): string {

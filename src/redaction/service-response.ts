@@ -75,10 +75,7 @@ const isSearchableSecret = (secret: string): boolean => /^\d{3,4}$/.test(secret)
 export interface SensitiveValues {
   /** Secrets of the request, such as card number and security code. */
   secrets?: readonly string[];
-  /**
-   * Credentials of the gateway for all channels. Pass the same array until the credentials change, because the array is
-   * a cache key.
-   */
+  /** The gateway's credentials for all channels. Pass the same array until they change, because it is a cache key. */
   credentials?: readonly string[];
   /** Whether a text of 43 characters is a token of a callback URL. */
   isCallbackToken?(text: string): boolean;
@@ -144,9 +141,7 @@ function credentialFinder(credentials: readonly string[]): Finder {
 const HASHED_PREFIX_LENGTH = 4;
 const POSSIBLE_HASH_COUNT = 2 ** (4 * HASHED_PREFIX_LENGTH);
 
-/**
- * Returns the rolling hash of the last HASHED_PREFIX_LENGTH characters after the next character is added. Ignores case.
- */
+/** Returns the rolling hash of the last HASHED_PREFIX_LENGTH characters after the next one is added. Ignores case. */
 const rollingHash = (hash: number, characterCode: number): number =>
   ((hash << 4) ^ (characterCode | 0x20)) & (POSSIBLE_HASH_COUNT - 1);
 

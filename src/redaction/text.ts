@@ -147,9 +147,7 @@ export function readMaskedCardNumber(value: unknown): string | null {
 /** Maximum depth of a nested JSON value; deeper values are redacted. */
 const MAX_JSON_DEPTH = 32;
 
-/**
- * Matches names (snake_case) of fields that tell the payer where to pay. readUndocumentedFields() keeps their values.
- */
+/** Matches snake_case names of fields that tell the payer where to pay. readUndocumentedFields() keeps their values. */
 const UNREDACTED_PAYEE_FIELD_PATTERN =
   /(^|[_-])(account|account_?(number|no|id)|iban|virtual_?account|va_?number|upi_?id|vpa|phone|msisdn|wallet|address|qr|qr_?code|reference|payment_?code)$/i;
 

@@ -20,8 +20,7 @@ export interface RequestIdentity {
 /**
  * The context of one GraphQL operation. Gives resolvers access only to transactions and changes that the caller may
  * read, so a new root field cannot bypass the caller's rights. Exception: `attempts` gives access to all attempts, and
- * AttemptResolver restricts them to those of the caller. Has no #private members, because Apollo Server copies the
- * object.
+ * AttemptResolver restricts them to the caller's. Has no #private members, because Apollo Server copies the object.
  */
 export class OperationContext {
   readonly requestId: string;
@@ -31,9 +30,7 @@ export class OperationContext {
   readonly runAudited: ReturnType<typeof createAuditedRunner>;
   /** Header Last-Event-ID: id of the last event that a reconnecting client received; undefined without the header. */
   readonly lastEventId: string | undefined;
-  /**
-   * Id of the subscription's latest event. Null before the first event, and in subscriptions whose events have no ids.
-   */
+  /** Id of the subscription's latest event. Null before the first, and in subscriptions whose events have no ids. */
   latestEventId: string | null = null;
   /** Returns the bulkhead that limits concurrent lookups of payments and payouts together. */
   private readonly getLookupBulkhead = createLookupBulkheadGetter();

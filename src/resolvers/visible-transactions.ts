@@ -80,8 +80,7 @@ export class VisibleTransactions {
   /**
    * Yields the current state of a transaction, then newer states. A slow consumer misses intermediate states. Rejects
    * with an AccessError if the caller may not use the channel, and with NOT_FOUND if the caller has only the `:own`
-   * scope and did not create the transaction. The iterator throws NOT_FOUND if the service does not find the
-   * transaction.
+   * scope and did not create the transaction. The iterator throws NOT_FOUND if the service does not find it.
    */
   async watch(channel: string, transactionId: string): Promise<AsyncIterableIterator<TransactionResource>> {
     const { caller, kind, transactionFeed } = this.#options;
@@ -128,9 +127,7 @@ export class VisibleTransactions {
   }
 }
 
-/**
- * Returns a copy with the external id. The original may be shared with other callers, because lookups are coalesced.
- */
+/** Returns a copy with the external id. The original may be shared with other callers: lookups are coalesced. */
 const withExternalId = <T extends object>(transaction: T, externalId: string): T =>
   Object.create(Object.getPrototypeOf(transaction) as object, {
     ...Object.getOwnPropertyDescriptors(transaction),

@@ -45,10 +45,7 @@ export function createControlPlane(dependencies: ControlPlaneDependencies) {
      * already final.
      */
     settle: (id: string) => changeTransaction(id, (transaction) => lifecycle.applyOutcome(transaction)),
-    /**
-     * Makes a transaction fail, by default with DECLINED_GENERIC. Throws a 409 error if the transaction is already
-     * final.
-     */
+    /** Makes a transaction fail, by default with DECLINED_GENERIC. Throws a 409 error if it is already final. */
     decline: (id: string, failure?: TransactionFailure) =>
       changeTransaction(id, (transaction) => lifecycle.decline(transaction, failure)),
     /**

@@ -100,9 +100,7 @@ export class Lifecycle {
     else this.complete(transaction);
   }
 
-  /**
-   * Makes a transaction fail, by default with DECLINED_GENERIC. Throws a 409 error if the transaction is already final.
-   */
+  /** Makes a transaction fail, by default with DECLINED_GENERIC. Throws a 409 error if it is already final. */
   decline(transaction: Transaction, failure: TransactionFailure = GENERIC_DECLINE): void {
     throwIfFinal(transaction);
     transaction.status = 'failed';

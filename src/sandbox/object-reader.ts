@@ -72,9 +72,7 @@ export class ObjectReader {
     return value;
   }
 
-  /**
-   * Reads a required string. If it is absent or not one of `allowedValues`, records a problem and returns undefined.
-   */
+  /** Reads a required string. If it is absent or none of `allowedValues`, records a problem and returns undefined. */
   requiredOneOf<const T extends string>(name: string, allowedValues: readonly T[]): T | undefined {
     const givenValue = this.requiredString(name);
     const matchingValue = allowedValues.find((allowedValue) => allowedValue === givenValue);

@@ -50,10 +50,7 @@ export const payoutCreatedBody = ({ status, id, simulatedOutcome }: Payout): Wir
   external_id: null,
 });
 
-/**
- * Builds the response to a payout lookup (spec 4.1). Has `method` only if the payout failed or has
- * `reportedMethodType`.
- */
+/** Builds a payout lookup's response (spec 4.1). Has `method` only if the payout failed or has `reportedMethodType`. */
 export function payoutLookupBody(payout: Payout): WireObject {
   const { reportedMethodType, reportedStatus } = payout.simulatedOutcome;
   const methodType = reportedMethodType ?? (payout.status === 'failed' ? payout.type : undefined);

@@ -43,16 +43,12 @@ const PATTERN_BY_DECLINE_REASON: Readonly<Record<DeclineReason, RegExp>> = {
 };
 
 /**
- * Matches a text that negates a reason, such as "no fraud suspected" or "suspected fraud no". Does not match "do not
- * honor", which is itself a reason.
+ * Matches a negated reason, such as "no fraud suspected" or "suspected fraud no", but not the reason "do not honor".
  */
 const NEGATED_REASON_PATTERN =
   /\b(no|not|never|without|isn t|wasn t) (a |an |any |yet )?(suspected|suspicion|fraud|insufficient|expired|card expired|3 ?ds|authentication)\b|\b(no|none|false|negative)$/;
 
-/**
- * Finds the decline reason in a provider's text. Returns null if the text has no reason, has several, or negates a
- * reason.
- */
+/** Finds the decline reason in a provider's text. Returns null if the text has no reason or several, or negates one. */
 export function findDeclineReason(message: string): DeclineReason | null {
   const normalizedText = message
     .toLowerCase()

@@ -29,10 +29,7 @@ export abstract class PayoutResource extends Node {
    */
   wireType!: string | null;
 
-  /**
-   * True if details of the create call, such as the amount, may be missing, because they were not taken from the
-   * journal.
-   */
+  /** True if details of the create call, such as the amount, may be missing, because they are not from the journal. */
   mayLackCreateDetails?: boolean;
 
   /** @param definition definition of the payout's method, from schema/methods */

@@ -175,8 +175,7 @@ function allTextsPass(value: unknown, test: (text: string) => boolean, depth = 0
 }
 
 /**
- * Whether a text contains a card number. False for every IBAN, because one IBAN in seven has digits that look like a
- * card number.
+ * Whether a text contains a card number. False for every IBAN: one in seven has digits that look like a card number.
  */
 const hasCardNumber = (text: string): boolean => containsKnownSchemePan(text) && !isIBAN(text);
 

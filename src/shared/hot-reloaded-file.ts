@@ -31,8 +31,7 @@ const MAX_READS_PER_RELOAD = 5;
 
 interface ReadResult<T> {
   /**
-   * The version of each file, by path. A version comes from a stat() before the read. If stat() failed, the version is
-   * the error code.
+   * The version of each file, by path, from a stat() before the read. If stat() failed, the version is the error code.
    */
   statVersionByPath: Map<string, string>;
   /** Digest of the contents of all files; undefined if a file could not be read or parsed. */
@@ -144,8 +143,7 @@ const readStatVersion = (path: string): Promise<string> =>
   stat(path, { bigint: true }).then(toStatVersion, errorCode);
 
 /**
- * Describes why a file could not be used. For invalid JSON, omits the message of JSON.parse(), because that message
- * quotes the file.
+ * Describes why a file could not be used. For invalid JSON, omits JSON.parse()'s message, because it quotes the file.
  */
 export function describeFileError(error: unknown): string {
   if (error instanceof SyntaxError) return 'the file is not JSON';

@@ -11,10 +11,7 @@ const FLUSH_EVERY_MS = 100;
 const MAX_BUFFERED_BYTES = 1024 * 1024;
 const WARN_LEVEL = 40;
 
-/**
- * Creates a log of JSON lines on stdout. Writes warnings and errors immediately, and other lines within 100 ms or at
- * exit.
- */
+/** Creates a log of JSON lines on stdout. Writes warnings and errors immediately, others within 100 ms or at exit. */
 export function createLog(level: string): Logger {
   const destination = pino.destination({
     fd: 1,

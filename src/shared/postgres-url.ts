@@ -12,10 +12,7 @@ export interface PostgresUrl {
   connectionString: string;
   /** All hosts in the given order if there are several, else empty. */
   failoverHosts: readonly PostgresHost[];
-  /**
-   * The parameter `target_session_attrs`, which has the same meaning as in libpq. Default: `any` for a
-   * single host, `read-write` for several.
-   */
+  /** The parameter `target_session_attrs`, as in libpq. Default: `any` for a single host, `read-write` for several. */
   targetSessionAttributes: 'any' | 'read-write' | 'primary';
   /** Timeout in ms for connecting to each of several hosts; unused for a single host. */
   connectTimeoutMs: number;

@@ -117,9 +117,7 @@ async function checkAttempts(
   }
 }
 
-/**
- * Prints the number of attempts with each result. `lookupCount`: requests of this run, without those before --resume.
- */
+/** Prints the number of attempts by result. `lookupCount`: requests of this run, without those before --resume. */
 function printReconcileSummary(
   terminal: Terminal,
   { countByResult: counts, checkedCount }: ReportFile,

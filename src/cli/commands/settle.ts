@@ -97,10 +97,7 @@ function createPlanner(idOrKey: string | undefined, outcome: string, options: Se
   return (cliSession) => planSettleFile(cliSession, fileLines);
 }
 
-/**
- * Returns a planner that requests `not_sent` for all selected attempts.
- * @throws UsageError if --older-than is missing
- */
+/** Returns a planner that requests `not_sent` for all selected attempts. Throws a UsageError without --older-than. */
 function createNotSentPlanner({ olderThan, kind, channel }: SettleOptions): SettlePlanner {
   if (olderThan === undefined) throw new UsageError('--all requires --older-than, such as 90m, 2h or 3d.');
   return async (cliSession) => {

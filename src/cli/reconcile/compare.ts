@@ -43,10 +43,7 @@ export interface Comparison {
  */
 const MAX_SERVICE_CLOCK_SKEW_MS = 60 * 60 * 1000;
 
-/**
- * Stage of a transaction by its status. The status may only change to one with a higher stage. A status with the
- * highest stage is final.
- */
+/** Stage of a transaction by its status. A status only changes to one of a higher stage. The highest stage is final. */
 const STAGE_BY_STATUS: Readonly<Record<string, number>> = {
   PENDING: 1,
   PROCESSING: 2,

@@ -22,9 +22,7 @@ import { COMPARISON_RESULTS, toGraphqlStatus, type ComparisonResult } from './co
 
 type ReportColumn = readonly [name: string, readCell: (checkedAttempt: CheckedAttempt) => string | null];
 
-/**
- * Returns the status of `latestChange`. If it is null, returns the status that was recorded with the outcome, or null.
- */
+/** Returns the status of `latestChange`. If it is null, returns the status recorded with the outcome, or null. */
 const latestRecordedStatusOf = ({ attempt, latestChange }: CheckedAttempt): string | null =>
   latestChange?.status ??
   (attempt.wireStatus === null ? null : toGraphqlStatus(attempt.kind, attempt.wireStatus));

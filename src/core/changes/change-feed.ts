@@ -170,10 +170,7 @@ export class ChangeFeed {
     });
   }
 
-  /**
-   * Reads the position of the channel's newest change; retries failures. BEFORE_FIRST_CHANGE if the watcher was
-   * stopped.
-   */
+  /** Reads the position of the channel's newest change, with retries. BEFORE_FIRST_CHANGE if the watcher is stopped. */
   async #readNewestPosition({ channel }: ChangeFilter, watcher: ChannelWatcher): Promise<ChangePosition> {
     const { journal, serviceName } = this.journalSession;
     const read = () => runOutsideRequests(() => journal.newestChange(serviceName, channel));

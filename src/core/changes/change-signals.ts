@@ -126,10 +126,7 @@ export class ChangeSignals {
     this.notifier?.publish({ subjectHash, stateHash: CHANGE_SIGNAL_STATE_HASH });
   }
 
-  /**
-   * Handles a message from another instance. Returns false if the message is not a change signal
-   * (see CHANGE_SIGNAL_STATE_HASH).
-   */
+  /** Handles another instance's message. Returns false if it is no change signal (see CHANGE_SIGNAL_STATE_HASH). */
   onRemoteChange({ subjectHash, stateHash }: ChangeNotification): boolean {
     if (stateHash === CHANGE_SIGNAL_STATE_HASH) this.#channelsByHash.get(subjectHash)?.signal();
     return stateHash === CHANGE_SIGNAL_STATE_HASH;

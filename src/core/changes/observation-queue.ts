@@ -63,10 +63,7 @@ export class ObservationQueue {
     this.#startWrites();
   }
 
-  /**
-   * Writes the queued observations immediately, even during a retry delay. Resolves when the queue is empty, or when
-   * the journal fails.
-   */
+  /** Writes the queue immediately, even during a retry delay. Resolves when the queue is empty or the journal fails. */
   async flush(): Promise<void> {
     this.#retryTimer?.cancel();
     this.#retryTimer = undefined;

@@ -6,10 +6,7 @@ import type { TransactionResource } from '../../schema/transaction';
 const ABSENCE_NOT_PROVEN_MESSAGE =
   'The journal may have lost a create with this key, and a lookup at the payment service could not rule that out; this call sent no create. Repeat it unchanged.';
 
-/**
- * Throws `error` if it is a ServiceError. For any other error, and without an error, throws a ServiceError
- * (UNAVAILABLE).
- */
+/** Throws `error` if it is a ServiceError. For any other error, or none, throws a ServiceError (UNAVAILABLE). */
 function throwAbsenceNotProven(error?: unknown): never {
   throw error instanceof ServiceError ? error : refusedByGatewayError(ABSENCE_NOT_PROVEN_MESSAGE);
 }

@@ -71,17 +71,14 @@ export const stateHash = (snapshot: TransactionResource): string => shortHash(st
 export const transactionIdHash = (serviceAndKind: string, channel: string, transactionId: string): string =>
   shortHash(`${serviceAndKind} ${channel} ${transactionId}`, 16);
 
-/**
- * Returns a hash that identifies a channel in messages to other instances about new changes: 22 characters of
- * base64url.
- */
+/** Returns a hash identifying a channel in messages to other instances about new changes: 22 base64url characters. */
 export const channelHash = (serviceName: string, channel: string): string =>
   shortHash(`changes ${serviceName} ${channel}`, 16);
 
 /**
- * Completes `after` from the earlier snapshot `before`. If `after` is a payout with `mayLackCreateDetails`, returns a
- * copy of `before` with the status and error of `after`. Otherwise, adds a missing external id to `after`, and returns
- * `after`.
+ * Completes `later` from the snapshot `earlier`. If `later` is a payout with `mayLackCreateDetails`, returns a copy of
+ * `earlier` with the status and error of `later`. Otherwise, adds a missing external id to `later`, and returns
+ * `later`.
  */
 export function mergeSnapshot<T extends TransactionResource>(earlier: T, later: T): T {
   const { status, rawStatus, error } = later;

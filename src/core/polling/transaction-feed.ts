@@ -152,8 +152,7 @@ export class TransactionFeed<T extends TransactionResource> {
       lookUp: () => {
         const poll = (): Promise<T | null> =>
           runInSpan({ name: `watch ${kind}` }, () => this.lookUp({ channel, transactionId }));
-        // A lookup before the first state starts immediately. A later one may be queued, and is skipped if the poller
-        // ends.
+        // A lookup before the first state starts at once. A later one may be queued, and is skipped if the poller ends.
         if (!poller.latestSnapshot) return poll();
         return this.#pollBulkhead.execute(async () =>
           this.#pollersByKey.get(key) === poller ? poll() : null,

@@ -14,10 +14,7 @@ type AnySelectedMethod = SelectedMethod<PaymentMethodDefinition | PayoutMethodDe
   publicDetails?: object;
 };
 
-/**
- * Returns an error for every rule that the input of a create breaks, and for every field that contains a secret
- * although it is stored in clear text.
- */
+/** Returns an error for every rule that a create input breaks, and for every secret in a field stored in clear text. */
 export function validateCreate(
   input: ClearTextFields & UrlFields & { amount: { currency: string } },
   method: AnySelectedMethod,

@@ -57,10 +57,7 @@ function splitUrl(url: string) {
   return { scheme: scheme.toLowerCase(), authority: authority.toLowerCase(), rest };
 }
 
-/**
- * Returns the host of a URL as browsers parse it, without IPv6 brackets and without a final dot; null for an invalid
- * URL.
- */
+/** Returns the host of a URL as browsers parse it, without IPv6 brackets or a final dot; null for an invalid URL. */
 function hostOf(url: string): string | null {
   return URL.canParse(url) ? new URL(url).hostname.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '') : null;
 }

@@ -48,9 +48,7 @@ export class ListenConnection {
     await this.#closeOnFailure(this.hostChooser.checkSession(this.#client));
   }
 
-  /**
-   * Closes the connection immediately, without waiting for queries in flight. Resolves when the connection is closed.
-   */
+  /** Closes the connection immediately, without waiting for queries in flight. Resolves when it is closed. */
   async end(): Promise<void> {
     if (this.#socket.closed) return;
     const closePromise = new Promise<void>((resolve) => this.#socket.once('close', () => resolve()));

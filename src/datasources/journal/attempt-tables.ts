@@ -34,8 +34,7 @@ const CREATE_ATTEMPT_INDEXES = [
 
 /**
  * Returns the statements that create the tables of attempts. Rows are kept small (docs/scaling.md): values that many
- * attempts share are stored in `attempt_groups`. Columns that only open attempts need (see Attempt) are null in settled
- * attempts.
+ * attempts share are in `attempt_groups`. Columns that only open attempts need (see Attempt) are null in settled ones.
  */
 export function createAttemptTablesStatements(dialect: Dialect): string[] {
   const { id, bytes } = COLUMN_TYPES[dialect];
@@ -88,9 +87,7 @@ export function createAttemptTablesStatements(dialect: Dialect): string[] {
   ];
 }
 
-/**
- * SELECT expressions for an attempt's service, client, channel and kind. They read these values from `attempt_groups`.
- */
+/** SELECT expressions for an attempt's service, client, channel and kind, which are read from `attempt_groups`. */
 const GROUP_SELECT_EXPRESSIONS = ['service', 'client', 'channel', 'kind'].map(
   (column) => `(SELECT ${column} FROM attempt_groups WHERE attempt_groups.id = group_id) AS ${column}`,
 );
@@ -115,10 +112,7 @@ const attemptSelectList = (dialect: Dialect): string =>
     "COALESCE(absent_ms, 0) AS absent_ms, COALESCE(absent_observer, '') AS absent_observer",
   ].join(', ');
 
-/**
- * Column lists by dialect, for a SELECT or RETURNING clause on `stored_attempts`. attemptFromRow() converts the
- * resulting rows to an Attempt.
- */
+/** Columns by dialect, for SELECT or RETURNING on `stored_attempts`. attemptFromRow() converts a row to an Attempt. */
 export const ATTEMPT_SELECT_LIST_BY_DIALECT = {
   sqlite: attemptSelectList('sqlite'),
   postgres: attemptSelectList('postgres'),

@@ -3,8 +3,7 @@ import { monotonicMs } from './deadline';
 import { JournalUnavailable } from './journal';
 
 /**
- * Priority of an operation. A `low` operation waits until no `normal` operation is queued. Its batch contains no other
- * operation.
+ * Priority of an operation. A `low` one waits until no `normal` one is queued. Its batch contains no other operation.
  */
 export type Priority = 'normal' | 'low';
 
@@ -65,8 +64,7 @@ export class Batcher<Op, Result> {
       this.#queue.push(queued);
       // setImmediate lets operations that are added in the same turn of the event loop share a batch.
       if (this.#queue.length === 1) setImmediate(() => this.#startBatches());
-      // In a busy process, the timer may fire although a result has already arrived. setImmediate lets Node.js read the
-      // result first.
+      // In a busy process, the timer may fire although a result has arrived. setImmediate lets Node.js read it first.
       const timeoutTimer = setTimeout(() => setImmediate(() => this.#timeOut(queued)), timeLimitMs);
       queued.resolve = (result) => (clearTimeout(timeoutTimer), resolve(result));
       queued.reject = (error) => (clearTimeout(timeoutTimer), reject(error));

@@ -40,10 +40,7 @@ const POSITIONS_FROM_ITEMS = 'state LEFT JOIN feed ON TRUE LEFT JOIN page_end ON
 
 const CHANGE_COLUMN_LIST = `method, currency, value, status, changes.state, previous_status, received, recorded_at`;
 
-/**
- * Maximum number of changes that a read examines if it covers all channels or is filtered by client; `limit + 1` if
- * that is greater.
- */
+/** Maximum number of changes that a read of all channels or of one client examines; `limit + 1` if that is greater. */
 const MAX_EXAMINED_CHANGES = 1000;
 
 /** Returns the SQL condition that selects the rows of `attempt_groups` whose changes are read (see ClientByKind). */

@@ -7,10 +7,7 @@
 
 import type { TransactionKind } from './attempt-kind';
 
-/**
- * Position in the record of changes. Positions are ordered by `epoch`, then `xid`, then `seq`. Changes become
- * readable in this order.
- */
+/** Position in the record of changes. Changes become readable in the order of `epoch`, then `xid`, then `seq`. */
 export interface ChangePosition {
   /**
    * Number of the epoch. A new epoch, with a higher number, begins in two cases: the journal moves to another database,
@@ -172,9 +169,7 @@ export interface ChangeBatch {
   hasMore: boolean;
   /** Position to pass as `after` to the next read. `changes` has all changes of the range up to this position. */
   endPosition: ChangePosition;
-  /**
-   * Whether some committed changes are not readable yet, because an earlier database transaction is still in progress.
-   */
+  /** Whether some committed changes are not readable yet, because an earlier database transaction is in progress. */
   hasUnreadableChanges: boolean;
 }
 

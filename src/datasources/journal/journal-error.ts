@@ -185,10 +185,7 @@ export function diagnoseSqliteError(error: unknown, sqlitePath: string): unknown
   return Object.assign(new Error(message), { code: diagnosedCode });
 }
 
-/**
- * Returns a system error code if the folder of a file cannot be written, or if the file exists and cannot be written.
- * Otherwise, returns undefined.
- */
+/** Returns a system error code if a file's folder, or the file if it exists, cannot be written; otherwise undefined. */
 export function accessErrorCode(filePath: string): string | undefined {
   try {
     accessSync(path.dirname(filePath), constants.W_OK);

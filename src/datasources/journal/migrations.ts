@@ -77,10 +77,9 @@ const insertJournalStateStatement = (dialect: Dialect): string =>
   `INSERT INTO journal_state (id, identity, fence_since, fence_reason) VALUES (1, ${INITIAL_IDENTITY_SQL_BY_DIALECT[dialect]}, 0, '')`;
 
 /**
- * The function journal_identity() returns the identity of the database: `server/timeline/table`. `server` is
- * PostgreSQL's system identifier. `timeline` changes when a standby is promoted or an archive recovery ends. `table` is
- * the OID of the table stored_attempts, which changes when a dump is restored. `server` and `timeline` are empty if
- * they cannot be read.
+ * journal_identity() returns the identity of the database: `server/timeline/table`. `server` is PostgreSQL's system
+ * identifier. `timeline` changes when a standby is promoted or an archive recovery ends. `table` is the OID of
+ * stored_attempts, which changes when a dump is restored. `server` and `timeline` are empty if they cannot be read.
  */
 const CREATE_IDENTITY_FUNCTION = `CREATE FUNCTION journal_identity() RETURNS TEXT LANGUAGE plpgsql STABLE AS $$
      BEGIN

@@ -97,9 +97,7 @@ export const UPSERT_RELEASED_KEY_CLAUSE = `ON CONFLICT (${keyHashSql('id')}) DO 
   ${COLUMNS_NULL_AT_INSERT.map((name) => `${name} = NULL`).join(', ')}
   WHERE stored_attempts.state IN ('${STATE_BY_OUTCOME.rejected}', '${STATE_BY_OUTCOME.not_sent}') AND stored_attempts.id <> excluded.id`;
 
-/**
- * Returns the ON CONFLICT clause that takes over a reserved external id if the SQL condition `freeCondition` is true.
- */
+/** Returns the ON CONFLICT clause that takes over a reserved external id if `freeCondition` (SQL) is true. */
 export const upsertReservationClause = (freeCondition: string): string =>
   `ON CONFLICT (service, channel, external_id) DO UPDATE SET attempt_id = excluded.attempt_id WHERE ${freeCondition}`;
 

@@ -65,10 +65,7 @@ function keyHashDigits({ service, client, key }: AttemptKey): string {
 /** Returns the bytes of the hash that identifies an idempotency key of a client. */
 export const keyHash = (attemptKey: AttemptKey): Uint8Array => hexToBytes(keyHashDigits(attemptKey));
 
-/**
- * Returns a signed 32-bit hash of an id, for indexes. Different ids can have the same hash, so queries that need an
- * exact result also compare the ids.
- */
+/** Returns a signed 32-bit hash of an id, for indexes. Ids can share a hash, so exact queries also compare the ids. */
 export const shortHash = (text: string): number =>
   parseInt(sha256Hex(toStorableText(text)).slice(0, 8), 16) | 0;
 

@@ -59,9 +59,8 @@ export interface BulkheadSlots {
   /** Whether the caller would get a slot immediately. */
   hasFreeSlot(callerId: string): boolean;
   /**
-   * Waits for a free slot. Throws a ServiceError (`UNAVAILABLE`) if no slot becomes free in time, the queue is full, or
-   * a circuit breaker is half open. While a circuit breaker is open, reserve() succeeds, but the send then fails or is
-   * the probe.
+   * Waits for a free slot. Throws a ServiceError (`UNAVAILABLE`) if none becomes free in time, the queue is full, or a
+   * circuit breaker is half open. While one is open, reserve() succeeds, but the send then fails or is the probe.
    */
   reserve(channel: string, callerId: string): Promise<ReservedSlot>;
   /** Lower bound of the service's current time in ms since 1970; null if unknown. */

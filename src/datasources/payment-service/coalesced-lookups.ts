@@ -1,9 +1,6 @@
 import type { LookupKey } from './client';
 
-/**
- * Returns the cache key of a lookup: the ids, separated by spaces. The external id is last, because it may contain
- * spaces itself.
- */
+/** Returns a lookup's cache key: space-separated ids. The external id is last, because it may contain spaces. */
 export const lookupCacheKey = ({ channel, transactionId = '', externalId }: LookupKey): string =>
   externalId === undefined ? `${channel} ${transactionId}` : `${channel} ${transactionId} ${externalId}`;
 

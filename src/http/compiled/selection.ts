@@ -17,9 +17,7 @@ import {
 } from 'graphql';
 import type { Fragments } from '../limits/selection-size';
 
-/**
- * Completes a resolved value: converts it to response data. Throws the FallbackError if only graphql-js can do so.
- */
+/** Completes a resolved value: converts it to response data. Throws the FallbackError if only graphql-js can do so. */
 export type ValueCompleter = (value: unknown) => unknown;
 
 /**

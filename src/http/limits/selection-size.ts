@@ -16,10 +16,7 @@ import { assertWithinLimit } from './limits';
 
 export type Fragments = ReadonlyMap<string, FragmentDefinitionNode>;
 
-/**
- * Returns the fragments of a document by name. If several fragments have the same name, returns the last of them, like
- * graphql-js.
- */
+/** Returns a document's fragments by name. Of several with the same name, returns the last, like graphql-js. */
 export const fragmentsOf = ({ definitions }: DocumentNode): Fragments =>
   new Map(
     definitions
@@ -76,10 +73,7 @@ export class SelectionSizeCalculator {
 
   constructor(private readonly fragments: Fragments) {}
 
-  /**
-   * Returns the size of a selection set at nesting level `nestingLevel`. Throws a LimitExceededError if the nesting is
-   * too deep.
-   */
+  /** Returns the size of a selection set at `nestingLevel`. Throws a LimitExceededError if the nesting is too deep. */
   sizeOf(selectionSet: SelectionSetNode, nestingLevel = 1): SelectionSize {
     assertWithinLimit('nesting', nestingLevel);
     const size: SelectionSize = { ...EMPTY_SIZE, depth: 1 };

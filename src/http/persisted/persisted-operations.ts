@@ -166,9 +166,7 @@ const CONTRADICTING_IDS_ERROR = badRequestError(
   'The ids and the document of the request belong to different operations.',
 );
 
-/**
- * Error for an unknown id. It has Apollo's message, because clients recognise this message and then send the document.
- */
+/** Error for an unknown id. It has Apollo's message, because clients recognise it and then send the document. */
 export const UNKNOWN_PERSISTED_ID_ERROR = new RequestError(
   200,
   'PERSISTED_QUERY_NOT_FOUND',

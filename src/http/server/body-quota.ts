@@ -21,10 +21,7 @@ export class BodyQuota {
     });
   }
 
-  /**
-   * Counts the body of a request until the response is closed. Throws a RequestError (RATE_LIMITED) if a limit is
-   * reached.
-   */
+  /** Counts a request's body until the response closes. Throws a RequestError (RATE_LIMITED) if a limit is reached. */
   acquire({ headers }: FastifyRequest, { raw }: FastifyReply, callerId: string): void {
     // The client may have disconnected during the authentication.
     if (raw.destroyed) return;

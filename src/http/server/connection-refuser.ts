@@ -31,9 +31,7 @@ function refusalResponse(): string {
 export class ConnectionRefuser {
   #openRefusedCount = 0;
 
-  /**
-   * Sends a 503 response and returns true. If too many refused sockets are open, resets the socket and returns false.
-   */
+  /** Sends a 503 response and returns true. If too many refused sockets are open, resets this one and returns false. */
   refuse(socket: Socket): boolean {
     socket.on('error', () => undefined);
     if (this.#openRefusedCount >= MAX_OPEN_REFUSED_CONNECTIONS) {

@@ -54,8 +54,7 @@ export class GracefulShutdown {
 
   /**
    * Stops accepting connections. Waits up to `maxWaitMs` for a moment without new connections, then closes the listener
-   * and idle connections. Then waits for requests on the open connections, up to `maxWaitMs` or 1 s, whichever is
-   * shorter.
+   * and idle connections. Then waits up to `maxWaitMs`, at most 1 s, for requests on the open connections.
    */
   async stopAccepting(maxWaitMs: number): Promise<void> {
     const quietDeadline = performance.now() + maxWaitMs;
@@ -94,10 +93,7 @@ export class GracefulShutdown {
     );
   }
 
-  /**
-   * Destroys connections on which no completely received request is in flight. Closes the others after their latest
-   * response.
-   */
+  /** Destroys connections without a fully received request in flight. Closes the others after their latest response. */
   #closeConnections(): void {
     this.#isClosing = true;
     for (const { socket, latestResponse, waitingRequestCount } of this.#httpConnections()) {

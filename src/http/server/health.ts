@@ -21,8 +21,7 @@ export interface HealthSources {
 
 /**
  * Adds /healthz (liveness) and /readyz (readiness, with reasons). An instance stays ready while the payment service is
- * down. If all instances left the load balancer, callers would get errors of the load balancer instead of errors of the
- * gateway.
+ * down. If all instances left the load balancer, callers would get its errors instead of the gateway's.
  */
 export function addHealthRoutes(app: FastifyInstance, sources: HealthSources): void {
   app.get('/healthz', () => ({ status: 'ok' }));

@@ -68,10 +68,7 @@ export class UnreadResponseLimiter {
       : { bytesWrittenBefore: bytesWritten, checkCount: 0 };
   }
 
-  /**
-   * Closes connections, beginning with those that have the most unread bytes, until the limits per caller and in total
-   * are met.
-   */
+  /** Closes connections, those with the most unread bytes first, until the limits per caller and in total are met. */
   #enforceByteLimits(connections: ClientConnection[]): void {
     const { maxUnreadBytes, maxUnreadBytesPerCaller } = this.limits;
     const bytesByCaller = new Map<string, number>();

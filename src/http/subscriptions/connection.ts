@@ -26,10 +26,7 @@ export class WebSocketConnection implements Transport {
   caller?: Caller;
   /** Releases the connection's quota; undefined before authentication. */
   releaseQuota?: () => void;
-  /**
-   * The open subscriptions. releaseResources() ends them, because graphql-ws can miss a subscription whose id was
-   * reused.
-   */
+  /** The open subscriptions. releaseResources() ends them, because graphql-ws can miss one whose id was reused. */
   readonly resultStreams = new Set<ResultStream>();
   #isAlive = true;
 

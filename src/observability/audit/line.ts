@@ -11,10 +11,7 @@ export interface AuditLine {
   seq: number;
   event: 'opened' | 'call' | UnknownOutcomeEvent | 'closed';
   time: string;
-  /**
-   * Only in `opened` lines: hash of the last line of the file that the writer had open before this file. Absent in the
-   * first file of the writer.
-   */
+  /** Only in `opened` lines: hash of the last line of the writer's previous file. Absent in the writer's first file. */
   continues?: string;
   /** True if the text before this line is a partially written line; otherwise absent. */
   torn?: true;

@@ -35,9 +35,7 @@ export function rotatedFileNames(auditPath: string): string[] {
     .sort();
 }
 
-/**
- * Deletes all but the newest `keptFileCount` rotated files. Returns the names of the deleted files. Throws on failure.
- */
+/** Deletes all but the newest `keptFileCount` rotated files. Returns the deleted files' names. Throws on failure. */
 export function deleteOldestFiles(auditPath: string, keptFileCount: number): string[] {
   const rotatedNames = rotatedFileNames(auditPath);
   const oldestNames = rotatedNames.slice(0, Math.max(0, rotatedNames.length - keptFileCount));

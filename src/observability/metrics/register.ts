@@ -39,10 +39,7 @@ interface ScrapedMetric {
   read(): MetricValue | Promise<MetricValue>;
 }
 
-/**
- * Registers metrics whose values are read at each scrape. If the name of a metric ends in _total, the metric is a
- * counter; otherwise, it is a gauge.
- */
+/** Registers metrics whose values are read at each scrape: counters if their names end in _total, otherwise gauges. */
 export function registerScrapedMetrics(
   registry: Registry,
   metricByName: Readonly<Record<string, ScrapedMetric>>,

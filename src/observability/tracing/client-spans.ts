@@ -60,9 +60,7 @@ export interface ServiceSpanSettings {
   notFoundStatus: number;
 }
 
-/**
- * A request to the payment service. A lookup also has a field `queryString`. Spans omit it, because it contains ids.
- */
+/** A request to the payment service. A lookup also has a `queryString`. Spans omit it, because it contains ids. */
 interface ServiceCall {
   /** Path below /api/v1/, without ids. */
   apiPath: string;
@@ -70,8 +68,7 @@ interface ServiceCall {
 
 /**
  * Returns a function that runs `sendRequest` in a client span. `sendRequest` sends a request to the payment service and
- * awaits the response. The spans follow OpenTelemetry's conventions, but omit the attribute url.full, because it would
- * contain ids.
+ * awaits the response. Spans follow OpenTelemetry's conventions, but omit url.full, because it would contain ids.
  */
 export function createServiceTracing(tracker: SpanTracker, { baseUrl, notFoundStatus }: ServiceSpanSettings) {
   const { hostname, port, protocol } = new URL(baseUrl);

@@ -61,10 +61,7 @@ export interface PayoutMethodDefinition extends CommonDefinition {
    * Masks account and card numbers.
    */
   publicDetailsOf?(input: object): object;
-  /**
-   * How the sandbox treats the method. Absent for `other` (see isFallback): the sandbox accepts every type that it does
-   * not know.
-   */
+  /** How the sandbox treats the method. Absent for `other` (see isFallback): the sandbox accepts every unknown type. */
   sandbox?: SandboxPayoutMethod;
 }
 

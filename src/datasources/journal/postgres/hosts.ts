@@ -102,10 +102,7 @@ const READ_ONLY_ERROR: JournalErrorInfo = {
   message: 'PostgreSQL is read-only (a standby, or its transactions are read-only by default)',
 };
 
-/**
- * Combines the errors of all hosts into one error. The reason and the code are those of the host that is most likely
- * the primary.
- */
+/** Combines the errors of all hosts. The reason and code are those of the host that is most likely the primary. */
 function combineHostErrors(hostErrors: readonly JournalErrorInfo[]): JournalErrorInfo {
   const likelyPrimaryError =
     hostErrors.find((error) => error.reason !== 'read_only' && !isPermanent(error)) ??

@@ -92,10 +92,7 @@ export function recordObservationStatements(observation: Observation): SqlWithVa
   ];
 }
 
-/**
- * Makes all earlier commits durable. The statement always writes a new value, because SQLite does not sync if nothing
- * is written.
- */
+/** Makes all earlier commits durable. Always writes a new value, because SQLite does not sync if nothing is written. */
 export const SYNC_EARLIER_COMMITS = `INSERT INTO write_checks (id, checked_at, filler) VALUES (2, 0, zeroblob(0))
   ON CONFLICT (id) DO UPDATE SET checked_at = checked_at + 1`;
 

@@ -86,10 +86,7 @@ function runJob({ statements }: EncodedJob): Rows {
   return [];
 }
 
-/**
- * Executes the writes of a batch in one database transaction, so that they share one disk sync. Then executes the reads
- * of the batch.
- */
+/** Executes a batch's writes in one database transaction, so that they share one disk sync; then executes its reads. */
 function runBatch(jobs: readonly EncodedJob[], deadlineMs: number): Rows[] {
   // After the deadline, the callers would time out before the batch could complete.
   if (monotonicMs() >= deadlineMs) throw new Error('A batch of SQL statements timed out before it started.');

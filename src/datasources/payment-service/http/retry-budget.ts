@@ -26,9 +26,7 @@ export class LookupRetrier {
     private readonly onRetry: () => void,
   ) {}
 
-  /**
-   * Runs `lookUp`. Retries it at most twice, while the service is unavailable. Each try gets the rest of `timeoutMs`.
-   */
+  /** Runs `lookUp`; retries it at most twice if the service is unavailable. Each try gets the rest of `timeoutMs`. */
   run<T>(timeoutMs: number, lookUp: (timeoutMs: number) => Promise<T>): Promise<T> {
     const deadline = this.runtime.monotonic() + timeoutMs;
     const retryUntil = deadline - timeoutMs * MIN_TIME_LEFT_RATIO;
