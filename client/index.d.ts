@@ -1159,10 +1159,7 @@ export interface GatewayErrorExtensions {
     retryable: boolean;
     /** Identifies the request in the log of the gateway. */
     requestId: string;
-    /**
-     * How long to wait before repeating the request, in milliseconds. Absent if `retryable` is false, or if the time is
-     * unknown.
-     */
+    /** How long to wait before repeating the request, in ms. Absent if `retryable` is false or the time is unknown. */
     retryAfterMs?: number;
     /**
      * Path of each invalid value, and the rule that the value violates. Absent if the error is not about invalid values.
