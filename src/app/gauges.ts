@@ -157,7 +157,7 @@ export function registerHttpGauges({ registerScraped }: Metrics, sources: Server
   registerScraped({
     paygraph_subscriptions: {
       help: 'Open subscriptions.',
-      read: () => subscriptionService.subscriptionQuota.openCount,
+      read: () => subscriptionService.subscriptionQuota.usedAmount,
     },
     paygraph_subscriptions_max: {
       help: 'Maximum number of open subscriptions (MAX_SUBSCRIPTIONS).',

@@ -168,8 +168,8 @@ async function addGraphqlRoutes(
   const subscriptionHandlers = startSubscriptions(app, graphqlDependencies, {
     introspection: config.introspection,
     quotaLimits: {
-      maxOpenTotal: maxSubscriptions,
-      maxOpenPerCaller: maxSubscriptionsPerClient,
+      maxTotal: maxSubscriptions,
+      maxPerCaller: maxSubscriptionsPerClient,
       onRejected: () => metrics.server.onRequestRejected('subscription_limit'),
     },
     heartbeatMs,

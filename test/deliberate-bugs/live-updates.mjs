@@ -36,8 +36,8 @@ export const bugs = [
     id: 'live-one-too-many',
     promise: 'A caller has no more subscriptions open than MAX_SUBSCRIPTIONS_PER_CLIENT.',
     file: 'src/http/subscriptions/quota-limiter.ts',
-    find: 'if (openCountOfCaller + amount > maxOpenPerCaller) throw',
-    replace: 'if (openCountOfCaller >= maxOpenPerCaller + amount) throw',
+    find: 'if (usedByCaller + amount > maxPerCaller) throw',
+    replace: 'if (usedByCaller >= maxPerCaller + amount) throw',
     tests: ['test/subscriptions/limits.slow.test.ts'],
   },
   {

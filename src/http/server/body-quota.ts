@@ -14,8 +14,8 @@ export class BodyQuota {
   /** @param onRejected called for each request that is rejected because of a limit */
   constructor(onRejected: () => void) {
     this.#quota = new QuotaLimiter({
-      maxOpenTotal: MAX_BODY_BYTES,
-      maxOpenPerCaller: MAX_BODY_BYTES_PER_CALLER,
+      maxTotal: MAX_BODY_BYTES,
+      maxPerCaller: MAX_BODY_BYTES_PER_CALLER,
       unit: 'bytes of requests in flight',
       onRejected,
     });

@@ -15,8 +15,8 @@ export class OpenDocuments {
   /** @param onRejected called for each subscription that is rejected because of a limit */
   constructor(onRejected: () => void) {
     this.#quota = new QuotaLimiter({
-      maxOpenTotal: MAX_OPEN_DOCUMENT_BYTES,
-      maxOpenPerCaller: MAX_OPEN_DOCUMENT_BYTES_PER_CALLER,
+      maxTotal: MAX_OPEN_DOCUMENT_BYTES,
+      maxPerCaller: MAX_OPEN_DOCUMENT_BYTES_PER_CALLER,
       unit: 'bytes of different documents in open subscriptions',
       onRejected,
     });

@@ -2,39 +2,39 @@ import { RequestError } from '../graphql/http-error';
 
 export interface QuotaLimits {
   /** Maximum of what is counted (subscriptions, connections or bytes) for all callers together. */
-  maxOpenTotal: number;
+  maxTotal: number;
   /** Maximum of what is counted for each caller. */
-  maxOpenPerCaller: number;
+  maxPerCaller: number;
   /** What is counted, for error messages. Default: concurrent subscriptions or connections. */
   unit?: string;
-  /** Called for each subscription or connection that is rejected because of a limit. */
+  /** Called for each subscription, connection or request that is rejected because of a limit. */
   onRejected(): void;
 }
 
 /** Limits the number of concurrent subscriptions, of WebSocket connections or of bytes, per caller and in total. */
 export class QuotaLimiter {
-  readonly #openCountByCaller = new Map<string, number>();
-  openCount = 0;
+  readonly #usedAmountByCaller = new Map<string, number>();
+  /** Amount that all callers use now: a number of subscriptions or connections, or of bytes. */
+  usedAmount = 0;
 
   constructor(private readonly limits: QuotaLimits) {}
 
   /**
    * Counts a new subscription or connection of a caller, or `amount` bytes. Throws a RequestError (RATE_LIMITED) if a
-   * limit is reached.
-   * Returns a function that releases the quota; call it once, when the subscription or connection ends.
+   * limit is reached. Returns a function that releases the quota; call it once, when the use ends.
    */
   acquire(callerId: string, amount = 1): () => void {
-    const { maxOpenTotal, maxOpenPerCaller } = this.limits;
-    const openCountOfCaller = this.#openCountByCaller.get(callerId) ?? 0;
-    if (openCountOfCaller + amount > maxOpenPerCaller) throw this.#reject('The caller', maxOpenPerCaller);
-    if (this.openCount + amount > maxOpenTotal) throw this.#reject('The gateway instance', maxOpenTotal);
-    this.#openCountByCaller.set(callerId, openCountOfCaller + amount);
-    this.openCount += amount;
+    const { maxTotal, maxPerCaller } = this.limits;
+    const usedByCaller = this.#usedAmountByCaller.get(callerId) ?? 0;
+    if (usedByCaller + amount > maxPerCaller) throw this.#reject('The caller', maxPerCaller);
+    if (this.usedAmount + amount > maxTotal) throw this.#reject('The gateway instance', maxTotal);
+    this.#usedAmountByCaller.set(callerId, usedByCaller + amount);
+    this.usedAmount += amount;
     return () => {
-      this.openCount -= amount;
-      const remainingOpenCount = (this.#openCountByCaller.get(callerId) ?? amount) - amount;
-      if (remainingOpenCount > 0) this.#openCountByCaller.set(callerId, remainingOpenCount);
-      else this.#openCountByCaller.delete(callerId);
+      this.usedAmount -= amount;
+      const remainingAmount = (this.#usedAmountByCaller.get(callerId) ?? amount) - amount;
+      if (remainingAmount > 0) this.#usedAmountByCaller.set(callerId, remainingAmount);
+      else this.#usedAmountByCaller.delete(callerId);
     };
   }
 
