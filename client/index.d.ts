@@ -147,7 +147,7 @@ export type ConfirmationField =
   | 'nagad'
   /** For Rocket: the code. */
   | 'rocket'
-  /** For UPI: the UTR. */
+  /** For UPI: the UTR, the reference number of the transfer. */
   | 'upi';
 
 /** Exactly one field: the one that nextAction.confirmWith names. */
@@ -162,7 +162,7 @@ export type ConfirmationInput =
   nagad: CodeConfirmationInput; rocket?: never; upi?: never; }
   |  { bkash?: never; c2c?: never; dcb?: never; nagad?: never;   /** For Rocket: the code. */
   rocket: CodeConfirmationInput; upi?: never; }
-  |  { bkash?: never; c2c?: never; dcb?: never; nagad?: never; rocket?: never;   /** For UPI: the UTR. */
+  |  { bkash?: never; c2c?: never; dcb?: never; nagad?: never; rocket?: never;   /** For UPI: the UTR, the reference number of the transfer. */
   upi: UtrConfirmationInput; };
 
 /** A payment to create (spec 2.4). */
@@ -352,7 +352,7 @@ export type PaymentMethodInput =
   redirect: RedirectPaymentMethod; rocket?: never; upi?: never; virtualAccount?: never; }
   |  { bkash?: never; c2c?: never; card?: never; dcb?: never; easyPaisa?: never; ewallet?: never; havale?: never; jazzCash?: never; nagad?: never; other?: never; redirect?: never;   /** Rocket wallet without the hosted page. */
   rocket: BangladeshWalletInput; upi?: never; virtualAccount?: never; }
-  |  { bkash?: never; c2c?: never; card?: never; dcb?: never; easyPaisa?: never; ewallet?: never; havale?: never; jazzCash?: never; nagad?: never; other?: never; redirect?: never; rocket?: never;   /** UPI without the hosted page, confirmed with a UTR. INR. */
+  |  { bkash?: never; c2c?: never; card?: never; dcb?: never; easyPaisa?: never; ewallet?: never; havale?: never; jazzCash?: never; nagad?: never; other?: never; redirect?: never; rocket?: never;   /** UPI without the hosted page, confirmed with a UTR (the reference number of the transfer). Only INR. */
   upi: UpiPaymentInput; virtualAccount?: never; }
   |  { bkash?: never; c2c?: never; card?: never; dcb?: never; easyPaisa?: never; ewallet?: never; havale?: never; jazzCash?: never; nagad?: never; other?: never; redirect?: never; rocket?: never; upi?: never;   /** A virtual account to which the payer transfers. IDR. */
   virtualAccount: VirtualAccountPaymentInput; };

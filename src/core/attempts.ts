@@ -40,8 +40,8 @@ export class AttemptOperations {
   }
 
   /**
-   * Returns a page of a client's attempts, newest first. Also rejects (UNAVAILABLE) if too many calls of list() are
-   * already waiting.
+   * Returns a page of a client's attempts, newest first. Rejects (UNAVAILABLE) if the journal cannot be read in time,
+   * or if too many calls of list() are already waiting.
    */
   list(query: Omit<AttemptQuery, 'service'>): Promise<Attempt[]> {
     const { journal, serviceName } = this.journalSession;

@@ -64,9 +64,10 @@ export class UnrecordedOutcomes {
   }
 
   /**
-   * Records up to 250 outcomes. If `all` is true, records all, until a whole batch fails. Begins with `succeeded` and
-   * `unknown`. Keeps `not_sent` and `rejected` queued for LATE_INSERT_POSSIBLE_FOR_MS even after they are recorded, and
-   * writes them again, because an insert that timed out may take effect late.
+   * Records a batch of up to 250 queued outcomes. If `all` is true, records all batches, until a whole one fails.
+   * Outcomes that could not be recorded stay queued. Begins with `succeeded` and `unknown`. Keeps `not_sent` and
+   * `rejected` queued for LATE_INSERT_POSSIBLE_FOR_MS even after they are recorded, and writes them again, because an
+   * insert that timed out may take effect late.
    */
   async flush({ all }: { all: boolean }): Promise<void> {
     const now = this.clock.monotonic();

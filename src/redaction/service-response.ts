@@ -34,9 +34,9 @@ const scatteredDigitsFinder =
       : NO_SPANS;
 
 /**
- * Patterns of security codes with 3 and with 4 digits: codes that stand alone, and codes after CVC, CVV or CVN. Group 1
- * is the code. The patterns match any code, and the search compares the match with the code it looks for. To compile a
- * pattern for each code would take longer than the search.
+ * Patterns of security codes: 3 digits that stand alone, 4 digits that stand alone, and 3 or 4 digits after CVC, CVV
+ * or CVN. Group 1 is the code. The patterns match any code, and the search compares the match with the code it looks
+ * for. To compile a pattern for each code would take longer than the search.
  */
 const SECURITY_CODE_PATTERNS: readonly RegExp[] = [
   /(?<![\p{L}\p{N}*•]|\d[.,])(?=(\d{3}|\d(?:[ -]\d){2})(?![\p{L}\p{N}*•]|[.,]\d))/gu,

@@ -127,7 +127,7 @@ function readBody(request: FastifyRequest): { fields: WireObject; isForm: boolea
   if (!/^application\/x-www-form-urlencoded\s*(;|$)/i.test(contentType)) {
     throw invalidRequestError({ 'Content-Type': 'must be application/json' });
   }
-  // guardControl() has already rejected an `Origin` of another site.
+  // An `Origin` here is of this site: guardControl() has rejected all others.
   if (headers.origin === undefined && headers['sec-fetch-site'] !== 'same-origin') throw forbiddenError();
   // Ignore empty fields, because browsers send every field of a form.
   const formFields = [...new URLSearchParams(rawBody.toString('utf8'))].filter(([, value]) => value !== '');

@@ -12,7 +12,7 @@ export class Amount {
   currency!: string;
 
   @Field(() => Decimal, {
-    description: 'The requested amount. For a MISPAID payment, received is the amount actually paid.',
+    description: 'The requested amount. For a MISPAID payment, `received` is the amount actually paid.',
   })
   value!: string;
 

@@ -159,7 +159,7 @@ describe('A compiled operation that is not in the manifest', () => {
     required = await startWith('require', 'allow');
   });
 
-  test('is refused to frontends if PERSISTED_OPERATIONS_FRONTENDS is require, in whatever form it is sent', async () => {
+  test('is refused to frontends with PERSISTED_OPERATIONS_FRONTENDS=require, in whatever form it is sent', async () => {
     await required.prepare({ query: FREE });
     await required.byPrepared({ query: FREE });
     for (const body of [

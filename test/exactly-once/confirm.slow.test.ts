@@ -112,7 +112,7 @@ describeSqlite('A confirm', (harnesses) => {
       expect(sentAndCarriedOut()).toEqual([2, 1]);
     });
 
-    test('leaves the outcome of the first confirm unknown if it has another input and the service refuses it', async () => {
+    test('leaves the outcome of the first confirm unknown if the second has another input and is refused by the service', async () => {
       harness.service.next('confirm', { acts: false, reply: status(400) });
       expect(await second()).toMatchObject(refused);
       harness.service.ledger.confirm({ id });

@@ -87,7 +87,7 @@ describe('The full transaction store of the sandbox', () => {
 
   const created = (name: string): Promise<string> => running.created(redirect({ external_id: name }));
 
-  test('evicts transactions with a final status in the order in which they got it, then open ones, oldest first', async () => {
+  test('first evicts final transactions, in the order in which they became final, then open ones, oldest first', async () => {
     await created('a');
     const b = await created('b');
     const c = await created('c');

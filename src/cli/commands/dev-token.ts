@@ -71,7 +71,10 @@ function claimsOf({ sub, scope, channels }: DevTokenOptions) {
   return { sub, scope: scopes.join(' '), channels: channelList };
 }
 
-/** Runs `paygraph dev-token`. @throws InputError if an option or the key file cannot be used, or without the embedded sandbox; ConfigError if a setting is invalid */
+/**
+ * Runs `paygraph dev-token`. @throws InputError if an option or the key file cannot be used, or without the embedded
+ * sandbox; ConfigError if a setting is invalid
+ */
 export async function createDevToken(
   { terminal, env }: CommandContext,
   options: DevTokenOptions,

@@ -20,7 +20,10 @@ const SQLITE_BUSY_TIMEOUT_MS = 1_000;
 const POSTGRES_QUERY_TIMEOUT_MS = 4_000;
 const HOUR_MS = 60 * 60 * 1000;
 
-/** Checks that the journal is usable and migrated and, for PostgreSQL, its durability, notifications and clock. With a real payment service, also checks that no attempt has an unknown outcome. */
+/**
+ * Checks that the journal is usable and migrated and, for PostgreSQL, its durability, notifications and clock. With a
+ * real payment service, also checks that no attempt has an unknown outcome.
+ */
 export async function checkJournal({ config, now }: CheckContext): Promise<Finding[]> {
   const journalUrl = config.journal.url.reveal();
   const sqlitePath = sqlitePathOf(journalUrl);

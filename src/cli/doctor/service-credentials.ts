@@ -57,7 +57,8 @@ function planTestLookups({ config, channel }: CheckContext) {
 
 /**
  * Returns the channels in SERVICE_CREDENTIALS_FILE, and the paths of the key files that it names. Returns two empty
- * lists if `filePath` is null, or if one of these files cannot be read or is invalid, which checkCredentials() reports.
+ * lists if `filePath` is null, or if one of these files cannot be read or is invalid. checkCredentials() reports such a
+ * file.
  */
 export function readChannelsAndKeyPaths(filePath: string | null): { channels: string[]; keyPaths: string[] } {
   const keyPaths: string[] = [];

@@ -49,7 +49,8 @@ export class ObservationQueue {
   }
 
   /**
-   * Queues an observation. If the queue is full, drops an old one of a transaction without a write in flight, if there is one.
+   * Queues an observation. If the queue is full, drops an old one of a transaction without a write in flight, if
+   * there is one.
    * @param onEnd called once with the result; must not throw
    */
   add(observation: Observation, onEnd: QueuedObservation['onEnd']): void {

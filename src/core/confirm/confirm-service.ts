@@ -48,7 +48,7 @@ interface ConfirmCall {
   claim: ConfirmClaim;
   beginResult: ConfirmBeginResult;
   comparison: ReturnType<typeof compareWithEarlierInputs> & {
-    /** Whether the fence is up (see JournalFence): the journal may have lost a confirm with this or another input. */
+    /** Whether the fence is up: the journal may have lost a confirm, with this or another input (see JournalFence). */
     mayLackConfirm: boolean;
   };
 }

@@ -241,7 +241,7 @@ export interface Journal extends ChangeJournal {
   endConfirm(confirmId: string, result: EndedConfirm): Promise<void>;
   /** Returns the hashes of the inputs with which a payment was confirmed. The inputs themselves are not stored. */
   confirmedInputs(paymentRef: PaymentRef): Promise<ConfirmedInput[]>;
-  /** Returns the attempt with this id; null if there is none. */
+  /** Returns the attempt with this id, of any client and whatever its outcome; null if there is none. */
   findById(serviceName: string, attemptId: string): Promise<Attempt | null>;
   /** For operators: finds an attempt by id or idempotency key. Null if not found, or several clients used the key. */
   findAny(serviceName: string, idOrKey: string): Promise<Attempt | null>;

@@ -62,8 +62,9 @@ function claimFollowedStatement(dialect: Dialect): string {
 }
 
 /**
- * Returns the statement that stores the next lookups. It locks rows in the order of their ids, as RECORD_OBSERVATIONS
- * does, which prevents deadlocks. Parameter: JSON array of [id, due time of the next lookup, failures, `changedAt`].
+ * Returns the statement that stores the due times of the next lookups. Skips rows that have changed since
+ * `changedAt`. Locks rows in the order of their ids, as RECORD_OBSERVATIONS does, which prevents deadlocks. Parameter:
+ * JSON array of [id, due time of the next lookup, failures, `changedAt`].
  */
 function scheduleFollowedStatement(dialect: Dialect): string {
   const { inClause, jsonElements, lockClause } = DIALECTS[dialect];

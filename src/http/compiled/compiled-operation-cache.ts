@@ -13,7 +13,7 @@ import { PreparedOperation } from './prepared-operation';
 const MAX_COMPILED_OPERATIONS = 1000;
 /** Maximum total length of compiled documents, in characters. Compiling multiplies their memory by about 100. */
 const MAX_CACHED_DOCUMENT_CHARACTERS = 500_000;
-const MAX_VALIDATED_ONCE_KEYS = 5000;
+const MAX_EXECUTED_ONCE_KEYS = 5000;
 const MAX_CACHED_ACCEPT_HEADERS = 100;
 const MAX_ACCEPT_HEADER_LENGTH = 300;
 
@@ -22,7 +22,7 @@ type OperationRequest = AdmittedRequest & { accept: string | undefined; createCo
 const isAbsent = (value: unknown): value is null | undefined => value === null || value === undefined;
 
 /**
- * Cache of compiled operations. After Apollo Server has validated an operation twice, the cache executes the operation
+ * Cache of compiled operations. After Apollo Server has executed an operation twice, the cache executes the operation
  * without Apollo. Apollo handles every request that the cache cannot execute
  * (docs/decisions/0013-compiled-operations.md).
  */
@@ -31,7 +31,7 @@ export class CompiledOperationCache {
     max: MAX_COMPILED_OPERATIONS,
     maxSize: MAX_CACHED_DOCUMENT_CHARACTERS,
   });
-  readonly #keysValidatedOnce = new LRUCache<string, true>({ max: MAX_VALIDATED_ONCE_KEYS });
+  readonly #keysExecutedOnce = new LRUCache<string, true>({ max: MAX_EXECUTED_ONCE_KEYS });
   readonly #contentTypeByAccept = new LRUCache<string, string>({ max: MAX_CACHED_ACCEPT_HEADERS });
   /** Number of operations that were executed without Apollo. */
   executedCount = 0;
@@ -44,13 +44,13 @@ export class CompiledOperationCache {
     },
   ) {}
 
-  /** Apollo plugin that compiles a query or mutation when Apollo has validated it for the second time. */
+  /** Apollo plugin that compiles a query or mutation when Apollo executes it for the second time. */
   readonly compilePlugin: ApolloServerPlugin<OperationContext> = {
     requestDidStart: async () => ({
       didResolveOperation: async ({ schema, document, operation, source, request }) => {
         if (!operation || operation.operation === 'subscription') return;
         const cacheKey = operationCacheKey(digestOf(source), request.operationName);
-        if (!this.#keysValidatedOnce.has(cacheKey)) return void this.#keysValidatedOnce.set(cacheKey, true);
+        if (!this.#keysExecutedOnce.has(cacheKey)) return void this.#keysExecutedOnce.set(cacheKey, true);
         // The operation is already compiled. Apollo also executes some requests of compiled operations, such as GET
         // requests.
         if (this.#operationByKey.has(cacheKey)) return;

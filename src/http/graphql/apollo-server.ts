@@ -37,7 +37,10 @@ export const createErrorFormatter =
   (formattedError, error) => {
     const requestId = requestContext.getStore()?.requestId;
     const publicError = toPublicError(formattedError, error, (bug) =>
-      log.error({ requestId, ...errorNameAndFrames(bug) }, 'unexpected error in a GraphQL operation'),
+      log.error(
+        { requestId, ...errorNameAndFrames(bug) },
+        'a GraphQL operation failed because of a bug in the gateway; the caller got INTERNAL_SERVER_ERROR',
+      ),
     );
     return { ...publicError, extensions: { ...publicError.extensions, requestId } };
   };

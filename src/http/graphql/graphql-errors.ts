@@ -87,7 +87,8 @@ export function toPublicError(
     return { message, ...location, extensions };
   }
   if (cause instanceof PositionExpired) {
-    const message = 'The changes after this cursor were deleted. Continue from oldestCursor.';
+    const message =
+      'Some changes after this cursor were deleted. Continue from oldestCursor, which skips them.';
     const oldestCursor = encodeCursor(cause.oldestPosition);
     return { message, ...location, extensions: { code: 'CURSOR_EXPIRED', retryable: false, oldestCursor } };
   }

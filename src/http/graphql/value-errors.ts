@@ -39,7 +39,9 @@ interface ValueLocation {
   path: readonly string[];
 }
 
-/** Cache of value locations by document. All errors of an operation refer to one document. */
+/**
+ * Cache of value locations by document: an operation may have many errors, and all of them refer to the same document.
+ */
 const valueLocationsBySource = new WeakMap<Source, readonly ValueLocation[]>();
 
 /** Returns the locations of all argument values and variable defaults of a document, with all values nested in them. */

@@ -20,7 +20,8 @@ export const DOCUMENT_LIMITS = {
   fragments: { maxCount: 100, unit: 'fragment definitions' },
   // Each alias can repeat the longest field of every transaction in a response.
   aliases: { maxCount: 100, unit: 'aliases' },
-  // Nested fragments multiply selections. The limit is almost twice a large legitimate operation: twenty lookups of all fields of all payment types have 13 000.
+  // Nested fragments multiply selections. The limit is almost twice a large legitimate operation: twenty lookups of all
+  // fields of all payment types have 13 000.
   selections: { maxCount: 25_000, unit: 'selections, counting a fragment as often as it is spread' },
   // Each root field may cause requests to the payment service: up to 500 for `changes`, up to 100 for other lists.
   rootFields: { maxCount: 50, unit: 'root fields in one operation' },

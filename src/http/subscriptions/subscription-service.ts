@@ -26,7 +26,7 @@ const NO_TRACE: SubscriptionTrace = { runInSpan: (work) => work(), end: () => un
 
 export interface SubscriptionServiceOptions {
   introspection: boolean;
-  /** Limits of open subscriptions and, separately, of WebSocket connections. */
+  /** Limits of open subscriptions. The same limits apply to WebSocket connections, which are counted separately. */
   quotaLimits: QuotaLimits;
   /** Counts an ended or rejected subscription. `type`: undefined if rejected. `code`: first error code, if any. */
   countOperation(type: 'subscription' | undefined, name: string | undefined, code: string | undefined): void;

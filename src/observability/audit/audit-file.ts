@@ -66,7 +66,7 @@ export class AuditFile {
   /** Appends a latin1 text with one write. Throws on failure; the file may then contain a part of the text. */
   append(text: string): void {
     if (fs.writeSync(this.#fd, text, null, 'latin1') < text.length)
-      throw errorWithCode('only a part of a line was written');
+      throw errorWithCode('only a part of a line was written; the disk may be full');
   }
 
   close(): void {

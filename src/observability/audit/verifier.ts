@@ -48,7 +48,10 @@ interface WriterProcess {
 
 /** Maximum number of bytes kept of a line whose end has not been read yet. Valid lines are much shorter. */
 const MAX_UNFINISHED_LINE_LENGTH = 64 * 1024;
-/** Maximum number of consecutive partial lines that are kept. If one more follows, these are reported as faults. */
+/**
+ * Maximum number of consecutive partial lines whose numbers are kept. If another one follows, the kept ones are
+ * reported as faults.
+ */
 const MAX_PARTIAL_LINES = 100;
 
 const describeLineCount = (count: number): string => (count === 1 ? '1 line is' : `${count} lines are`);
@@ -174,7 +177,7 @@ export class AuditLogVerifier {
     else if (this.fileSummaries.length > 1)
       this.#reportNote(
         'new_chain',
-        'a new chain begins here, so missing lines before it cannot be detected.',
+        'a new chain begins here: the file does not name a file that it continues, for example because AUDIT_LOG_KEY was changed. Missing lines before it cannot be detected.',
       );
     this.#checkHash(continues, line);
   }

@@ -128,7 +128,7 @@ function journalCallMetrics(registry: Registry) {
     help: 'Failed journal calls, by reason. The same calls as in paygraph_journal_errors_total.',
     labelName: 'reason',
   });
-  /** Records a journal call that has ended. `failureReason`: label; null on success. */
+  /** Records a journal call that has ended. `failureReason`: value of the label `reason`; null on success. */
   return (callName: string, failureReason: string | null, seconds: number): void => {
     durationHistogram.observe({ call: callName }, seconds);
     errorCounter.inc({ call: callName }, failureReason ? 1 : 0);

@@ -30,7 +30,8 @@ function getProcessRegistry(): Registry {
 
 /**
  * The metrics of one gateway (docs/observability.md). Events are counted when they occur, gauges are read at scrapes.
- * Callers and payers choose no label values except operation names, of which only the first 200 become label values.
+ * The only label values that callers or payers can choose are operation names. After the first 200 names, others become
+ * `other`.
  */
 export class Metrics {
   readonly #registry = new Registry();

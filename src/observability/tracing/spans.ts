@@ -61,7 +61,7 @@ export class SpanTracker {
     return this.tracer.startSpan(spanName, { kind: SpanKind.SERVER, ...spanOptions }, parentContext);
   }
 
-  /** Runs a function while a context is the active context. */
+  /** Runs `work` with `context` active, also in the asynchronous calls that it starts. */
   withContext<T>(context: Context, work: () => T): T {
     return this.#contextStorage.run(context, work);
   }

@@ -46,11 +46,12 @@ export const upi = defineMethod('upi', {
     redirectDescription: 'The payer pays by UPI on the hosted page.',
     input: {
       inputType: UpiPaymentInput,
-      description: 'UPI without the hosted page, confirmed with a UTR. INR.',
+      description:
+        'UPI without the hosted page, confirmed with a UTR (the reference number of the transfer). Only INR.',
     },
     confirmation: {
       inputType: UtrConfirmationInput,
-      description: 'For UPI: the UTR.',
+      description: 'For UPI: the UTR, the reference number of the transfer.',
       toWire: (input: UtrConfirmationInput) => ({ utr: input.utr }),
       waitingState: PaymentState.WAITING_FOR_UTR,
       nextAction: ({ upiId, upiLink }: UpiPayment) =>

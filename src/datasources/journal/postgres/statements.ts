@@ -184,8 +184,8 @@ export const WRITE_PRIVILEGES_CONDITION = TABLE_NAMES.flatMap((tableName) =>
   .join(' AND ');
 
 /**
- * Writes a test row, and returns WRITE_PRIVILEGES_CONDITION and DURABILITY_CONDITION. Parameters: time in ms, size of
- * the filler in bytes.
+ * Writes a test row. Returns whether WRITE_PRIVILEGES_CONDITION (`may`) and DURABILITY_CONDITION (`is_durable`) hold.
+ * Parameters: time in ms, size of the filler in bytes.
  */
 export const CHECK_WRITE = `INSERT INTO write_checks (id, checked_at, filler) VALUES (1, ?, repeat('0', ?::int))
   ON CONFLICT (id) DO UPDATE SET checked_at = excluded.checked_at, filler = excluded.filler
