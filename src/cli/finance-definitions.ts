@@ -27,7 +27,7 @@ export function defineChangesAndReconcileCommands(program: Command, createAction
 gateway. Each line contains its cursor. The last line of standard error is "next cursor: <cursor>": the next call with
 --after <cursor> continues without a gap, also if nothing was printed. Gateways may be running.
 
-Exit code: 0 all readable changes, or --limit of them, are printed, 2 the cursor or another argument is wrong. A message says
+Exit code: 0 if all readable changes, or --limit of them, were printed; 2 if an argument is wrong. A message says
 if the newest changes cannot be read yet. If changes after the cursor have been deleted (CHANGES_RETENTION_DAYS), the error
 message contains the oldest cursor.`,
     examples: [

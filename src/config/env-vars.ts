@@ -253,7 +253,7 @@ export const SETTINGS = {
     description:
       'Secret key of the hashes in the audit log. Verification detects lines that somebody without the key has changed. The key must be the same for all processes that write to the file and for `npm run audit -- verify` ([audit log](audit-log.md)).',
     whenUnset:
-      'the hashes have no key, so whoever can write the file can change lines and recalculate the hashes',
+      'the hashes have no key, so anybody who can write the file can change lines and recalculate the hashes',
   }),
   AUDIT_LOG_ROTATE_MB: setting(parsers.wholeNumberParser(1, 100_000), {
     description:

@@ -35,7 +35,7 @@ export const bugs = [
   {
     id: 'live-one-too-many',
     promise: 'A caller has no more subscriptions open than MAX_SUBSCRIPTIONS_PER_CLIENT.',
-    file: 'src/http/subscriptions/quota-limiter.ts',
+    file: 'src/http/limits/quota-limiter.ts',
     find: 'if (usedByCaller + amount > maxPerCaller) throw',
     replace: 'if (usedByCaller >= maxPerCaller + amount) throw',
     tests: ['test/subscriptions/limits.slow.test.ts'],

@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { QuotaLimiter } from '../subscriptions/quota-limiter';
+import { QuotaLimiter } from '../limits/quota-limiter';
 import { MAX_REQUEST_BODY_BYTES } from './app';
 
 /** Maximum size of the bodies of all requests that are being received or executed. */

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import type { GraphqlDependencies } from '../graphql/dependencies';
-import { QuotaLimiter } from './quota-limiter';
+import { QuotaLimiter } from '../limits/quota-limiter';
 import { SharedTimer } from './shared-timer';
 import { SseHandler } from './sse-handler';
 import { SubscriptionService, type SubscriptionServiceOptions } from './subscription-service';

@@ -1,6 +1,6 @@
 import type { DocumentNode } from 'graphql';
 import { memorySizeOf } from '../limits/document-cache';
-import { QuotaLimiter } from './quota-limiter';
+import { QuotaLimiter } from '../limits/quota-limiter';
 
 /** Maximum memory of the documents of all open subscriptions. Subscriptions with the same document share it. */
 const MAX_OPEN_DOCUMENT_BYTES = 128 * 1024 * 1024;

@@ -10,7 +10,7 @@ import { validateParams, type GraphQLRequestParams } from '../graphql/request-pa
 import { persistedQueryHash, UNKNOWN_PERSISTED_ID_ERROR } from '../persisted/persisted-operations';
 import { requestContext } from '../server/request-context';
 import { OpenDocuments } from './open-documents';
-import { QuotaLimiter, type QuotaLimits } from './quota-limiter';
+import { QuotaLimiter, type QuotaLimits } from '../limits/quota-limiter';
 import { ResultStream } from './result-stream';
 import { SharedTimer } from './shared-timer';
 import { declaredVariables, SubscriptionDocuments } from './subscription-documents';

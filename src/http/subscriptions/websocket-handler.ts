@@ -9,7 +9,7 @@ import { errorNameAndFrames } from '../graphql/graphql-errors';
 import { RequestError, toRequestError } from '../graphql/http-error';
 import { hasForeignOrigin, isLoopbackHost } from '../server/origin-check';
 import { WebSocketConnection } from './connection';
-import type { QuotaLimiter } from './quota-limiter';
+import type { QuotaLimiter } from '../limits/quota-limiter';
 import { SubscriptionError } from './result-stream';
 import type { SharedTimer } from './shared-timer';
 import {

@@ -132,7 +132,7 @@ export function parseMutationResponse(
   return { kind: 'unknown' };
 }
 
-/** What identifies the service's own response to a lookup of a transaction that does not exist. */
+/** Status and fields by which the service's own response to a lookup of a missing transaction is recognised. */
 export interface NotFoundCriteria {
   status: number;
   /** Names of fields that the JSON object in the response always has. If the list is empty, any JSON object matches. */

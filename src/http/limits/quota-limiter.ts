@@ -1,11 +1,11 @@
 import { RequestError } from '../graphql/http-error';
 
 export interface QuotaLimits {
-  /** Maximum of what is counted (subscriptions, connections or bytes) for all callers together. */
+  /** Maximum number of subscriptions, connections or bytes for all callers together. */
   maxTotal: number;
-  /** Maximum of what is counted for each caller. */
+  /** Maximum number of subscriptions, connections or bytes for each caller. */
   maxPerCaller: number;
-  /** What is counted, for error messages. Default: concurrent subscriptions or connections. */
+  /** Unit of the counted amount, for error messages. Default: concurrent subscriptions or connections. */
   unit?: string;
   /** Called for each subscription, connection or request that is rejected because of a limit. */
   onRejected(): void;
